@@ -226,7 +226,8 @@ def _draft(
     from assay.onboarding.init.defaults import init_defaults  # noqa: PLC0415
 
     contracts, extends = _contracts(names), given.get("extends")
-    path, manual = (*documents, None, None)[:2]
+    path = documents[0] if documents else None
+    manual = documents[1] if documents[1:] else None
     inherited = _inherited(_checked("extends", extends)) if path and extends else None
     base = given.get("base_url") or ""
     start = init_defaults(

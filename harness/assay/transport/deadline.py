@@ -4,7 +4,6 @@ The timeouts of httpx limit each wait by itself: a target that sends a byte now 
 a status line, a header or a trailer, or one interim answer (1xx) after the other, would
 never reach them. So the network backend of httpcore is wrapped, and each operation gets the
 time that is left. Only name resolution cannot be limited; the system's resolver does that.
-Each target is reached through the proxy that the environment names for it, if any.
 """
 
 from __future__ import annotations
@@ -14,16 +13,14 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import httpcore
 import httpx
 
-__all__ = ["DeadlineTransport", "ThreadTransport", "proxy_for"]
+from assay.transport.proxies import Pools
+
+__all__ = ["DeadlineTransport", "ThreadTransport"]
 
 #: The options of `httpcore.NetworkBackend.connect_tcp`.
 SocketOptions = Iterable[Any]
@@ -76,7 +73,7 @@ class DeadlineTransport(httpx.HTTPTransport):
             "keepalive_expiry": limits.keepalive_expiry,
             "network_backend": _Backend(httpcore.SyncBackend(), self._deadline),
         }
-        self._pool: Any = _Pools(settings)
+        self._pool: Any = Pools(settings)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request; the time for its response begins now."""
@@ -134,56 +131,6 @@ class ThreadTransport(httpx.BaseTransport):
         """Close the connections of all threads."""
         for transport in self._opened:
             transport.close()
-
-
-# -- Proxies of the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY) ------------------------------
-def proxy_for(url: str) -> str:
-    """Return the URL of the proxy by which a URL is reached; empty for none, as on this machine."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    with suppress(ValueError):
-        if ip_address(host).is_loopback:
-            return ""
-    if host == "localhost" or proxy_bypass(host):
-        return ""
-    proxies = getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all") or ""
-    return proxy if "://" in proxy or not proxy else f"http://{proxy}"
-
-
-class _Pools:
-    """The connections of a transport: those to targets, and those to each proxy."""
-
-    def __init__(self, settings: dict[str, Any]) -> None:
-        self._settings = settings
-        self._pools: dict[str, httpcore.ConnectionPool] = {"": httpcore.ConnectionPool(**settings)}
-        self._proxies: dict[bytes, str] = {}
-
-    @property
-    def connections(self) -> list[httpcore.ConnectionInterface]:
-        """All connections that are open."""
-        return [each for pool in [*self._pools.values()] for each in pool.connections]
-
-    def handle_request(self, request: httpcore.Request) -> httpcore.Response:
-        """Send a request, by a proxy if there is one for its URL."""
-        url = request.url
-        there = url.scheme + b"://" + url.host
-        if there not in self._proxies:
-            self._proxies[there] = proxy_for(there.decode())
-        proxy = self._proxies[there]
-        if proxy not in self._pools:
-            self._pools[proxy] = _by_proxy(proxy, self._settings)
-        return self._pools[proxy].handle_request(request)
-
-    def close(self) -> None:
-        """Close all connections."""
-        for pool in self._pools.values():
-            pool.close()
-
-
-def _by_proxy(proxy: str, settings: dict[str, Any]) -> httpcore.HTTPProxy:
-    known = httpx.Proxy(proxy)
-    return httpcore.HTTPProxy(proxy_url=str(known.url), proxy_auth=known.raw_auth, **settings)
 
 
 class _Backend(httpcore.NetworkBackend):

@@ -10,8 +10,8 @@ import pytest
 from rows import for_each
 
 from assay.binding.wire.encode import HttpRequest
-from assay.transport.deadline import proxy_for
 from assay.transport.http import HttpClient
+from assay.transport.proxies import proxy_for
 
 
 class Proxy(ThreadingHTTPServer):

@@ -180,11 +180,12 @@ class Turn(Enum):
 class NextPage:
     """How the next page is found.
 
-    `at` is a pointer at a link or a cursor, or the name of the header with links
-    (RFC 8288); `also` are pointers at the link in answers with other lists. `query` is the parameter that takes the cursor, the id of the last item before
-    it (or its key, without an id), the number of the page or the offset, which begins with `first`; or `body` points at its place in the body. `more` points at what is true, or at anything,
-    while there is more; `total` at how many items there are in all. With neither, pages
-    are turned until one is empty.
+    `at` is a pointer at a link or a cursor, or the name of the header with links (RFC 8288);
+    `also` are pointers at the link in answers with other lists. `query` is the parameter that takes
+    the cursor, the id of the last item before it (or its key, without an id), the number of the page
+    or the offset, which begins with `first`; or `body` points at its place in the body. `more` points
+    at what is true, or at anything, while there is more; `total` at how many items there are in all.
+    With neither, pages are turned until one is empty.
     """
 
     turn: Turn
@@ -197,9 +198,14 @@ class NextPage:
     total: str | None = None
 
     @property
+    def pointers(self) -> tuple[str, ...]:
+        """The pointers at the link to the next page, or at the cursor, of which one finds it."""
+        return (self.at, *self.also) if self.turn in {Turn.LINK, Turn.CURSOR} else ()
+
+    @property
     def links(self) -> tuple[str, ...]:
-        """The pointers at the link to the next page, of which one finds it."""
-        return (self.at, *self.also) if self.turn is Turn.LINK else ()
+        """The pointers at the link to the next page."""
+        return self.pointers if self.turn is Turn.LINK else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

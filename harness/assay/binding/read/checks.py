@@ -123,8 +123,8 @@ def _beside_list(binding: _Raw, at: Pointer) -> Iterator[Finding]:
     named = {"key", "id"} & {*(binding.get("item") or {})}
     if isinstance(turned, Mapping) and "last" in turned and not named:
         yield (*at, "next", "last"), "no item has an id", "add item.id or item.key"
-    links: Any = [turned] if isinstance(turned, str) else turned
-    for pointer in links if isinstance(links, list) else ():
+    links: Any = turned.get("link") if isinstance(turned, Mapping) else turned
+    for pointer in links if isinstance(links, list) else [links or ""]:
         if "/*/" in pointer:
             hint = "give a list of pointers: [/current/next, /cards/next]"
             yield (*at, "next"), "`*` stands for each element in `list` only", hint

@@ -31,7 +31,7 @@ from assay.onboarding.doctor.offers import begin, place_of
 from assay.onboarding.doctor.pointer_probe import is_day, nearest
 from assay.onboarding.doctor.probes import DENIED, PAST, SEGMENT, TWIN, WAITING, WITHDRAWN
 from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
-from assay.onboarding.screens import asked_by
+from assay.onboarding.signer_guess import asked_by
 from assay.rules.lifecycle.request_queries import split_url
 from assay.rules.rule import facts_of
 from assay.rules.state.calendar import local, local_day

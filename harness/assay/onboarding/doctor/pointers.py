@@ -215,7 +215,7 @@ def _values(seen: AnsweredOperation) -> Iterator[Finding]:
 def _other_meaning(seen: AnsweredOperation, pointer: str) -> str:
     """Return what the target file says elsewhere that a pointer to a value finds, if it does."""
     binding = seen.binding
-    if binding.next is not None and pointer in (binding.next.at, *binding.next.also):
+    if binding.next is not None and pointer in binding.next.pointers:
         return "a pointer to the next page"
     if any(pointer.startswith(f"{at}/") for at in binding.list):
         return "which is in the list"

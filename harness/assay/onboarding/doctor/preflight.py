@@ -31,8 +31,8 @@ from assay.judging.waivers import WaiverState, untested
 from assay.onboarding.doctor.record import Examined, Finding, Weight, from_problem, one_line
 from assay.onboarding.init.yaml_writer import OPEN
 from assay.report.wording import waiver_sentence
-from assay.transport.deadline import proxy_for
 from assay.transport.http import explainer, tls_context
+from assay.transport.proxies import proxy_for
 from assay.transport.secrets import unset
 
 #: The comments of `assay init` at a guessed line and at a gap.

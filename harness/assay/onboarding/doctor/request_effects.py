@@ -294,8 +294,7 @@ def _next_link(record: Examined, operation: Operation) -> tuple[str, Edit | None
     for first in record.plain(operation.id):
         if first.wire.header("Link") is not None:
             return "did you mean {header: Link}?", None
-        bound = first.binding.next
-        at = (bound.at, *bound.also) if bound and bound.turn in {Turn.LINK, Turn.CURSOR} else ()
+        at = first.binding.next.pointers if first.binding.next else ()
 
         def leads_on(value: Json, here: str = first.wire.url) -> bool:
             return is_link(value) and value != here and not here.endswith(str(value))

@@ -32,7 +32,7 @@ from assay.onboarding.init.openapi_operations import OpenApiOperation, distincti
 from assay.onboarding.init.operation_bindings import GUESSES
 from assay.onboarding.init.operation_matching import MatchedOperation, OperationMatch
 from assay.onboarding.init.yaml_writer import YamlEntry
-from assay.onboarding.screens import guessed_signer
+from assay.onboarding.signer_guess import guessed_signer
 from assay.report.cards import json_lines
 from assay.rules.obligation import obligations
 from assay.sca.html_forms import forms

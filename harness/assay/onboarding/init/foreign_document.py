@@ -118,7 +118,8 @@ def read(path: Path, manual: Path | None = None) -> ForeignDocument:
     if text(root.get("swagger")).startswith("2."):
         return from_swagger(document)
     hint = "it begins with `openapi: 3.0.0` or later, or with `swagger: '2.0'`, or has calls such as `GET /accounts`"
-    raise InputError.one(str(path), "this is not an OpenAPI document", hint=hint)
+    what = "this is not an OpenAPI document, and shows no calls"
+    raise InputError.one(str(path), what, hint=hint)
 
 
 def _content(path: Path) -> str:

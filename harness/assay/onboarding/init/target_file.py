@@ -24,7 +24,7 @@ from assay.onboarding.init.openapi_operations import EACH, OpenApiOperation, Sch
 from assay.onboarding.init.operation_bindings import operations, outcomes, sent_outputs
 from assay.onboarding.init.synonyms import called, is_unique_header
 from assay.onboarding.init.yaml_writer import YamlEntry, gap, render
-from assay.onboarding.screens import guessed_signer
+from assay.onboarding.signer_guess import guessed_signer
 from assay.rules.rule import facts_of
 from assay.sca.html_forms import Form, forms
 

@@ -199,7 +199,14 @@ def test_a_number_in_the_body(how: str, expected: list[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    "how", ["{cursor: /next}", "{cursor: /a, body: /b, query: c}", '{page: {body: ""}}', "/*/next"]
+    "how",
+    [
+        "{cursor: /next}",
+        "{cursor: /a, body: /b, query: c}",
+        '{page: {body: ""}}',
+        "/*/next",
+        "{link: /*/next}",
+    ],
 )
 def test_a_wrong_place_of_the_page_is_an_error(how: str) -> None:
     """The line is that of the key."""

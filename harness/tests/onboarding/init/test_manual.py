@@ -9,7 +9,7 @@ from rows import for_each
 from assay.files.load import load
 from assay.onboarding.init.foreign_document import read, with_calls
 from assay.onboarding.init.openapi_operations import openapi_operations
-from assay.onboarding.screens import asked_by, guessed_signer
+from assay.onboarding.signer_guess import asked_by, guessed_signer
 from assay.parsing.parse import parse_contracts
 from assay.sca.html_forms import forms
 

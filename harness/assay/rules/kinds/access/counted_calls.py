@@ -75,9 +75,9 @@ class WhatCounts:
         """The facet of each kind of call of which something is said, with an operation that it tests."""
         found: dict[str, tuple[str, str, Operation]] = {}
         for kind, word in self.said.items():
-            for operation in self._operations(kind)[:1]:
+            if operations := self._operations(kind):
                 id_, sentence = _FACETS[kind][_WORDS[kind].index(word)]
-                found[kind] = id_, sentence, operation
+                found[kind] = id_, sentence, operations[0]
         return found
 
     @property
