@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from assay.binding.wire.encode import BARE, Access
 from assay.contract.model import Capability
@@ -20,6 +20,7 @@ from assay.errors import CannotArrange, TargetError
 from assay.files.document import Pointer
 from assay.files.edits import Edit
 from assay.fixtures.protocol import CLOCK_TOLERANCE, Fixture
+from assay.fixtures.providers import Customers, customers_of
 from assay.history import Arrange, Holding, Lack, Register, Subject
 from assay.onboarding.doctor.record import Examined, Finding, Weight, one_line
 from assay.rules import steps
@@ -69,6 +70,7 @@ def begin(record: Examined) -> None:
 
 def examine(record: Examined) -> Iterator[Finding]:
     """Try each offer of the fixture provider."""
+    yield from _created(record)
     if record.environment is None or not _is_tried(record):
         return
     if running := tuple(_untouched(record)):
@@ -88,6 +90,19 @@ def examine(record: Examined) -> Iterator[Finding]:
                 yield record.finding(place, f"`{offer.value}`, as offered", found, hint)
 
 
+def _created(record: Examined) -> Iterator[Finding]:
+    """Note that a class makes new customers, where the file does not say so."""
+    subjects, key = record.subjects.values(), ("fixtures", "customers")
+    unsaid = customers_of(record.target) is Customers.CHOSEN and key[1] not in _fixtures(record)
+    if unsaid and subjects and all(subject.fresh for subject in subjects):
+        hint = (
+            "say `customers: created`: then a run tests all contexts, and several trials at a time"
+        )
+        what = "every customer of the class is new (`fresh`), and `customers` does not say so"
+        edit = Edit(at=key, old=None, new="created")
+        yield record.finding(key, "", what, hint, weight=Weight.NOTE, edit=edit)
+
+
 def _is_tried(record: Examined) -> bool:
     """Whether customers may be created for a trial, and registered with."""
     writes = record.target.environment != "live" or record.target.safety.allow_writes
@@ -96,11 +111,16 @@ def _is_tried(record: Examined) -> bool:
 
 def place_of(record: Examined, offer: Capability) -> Pointer:
     """Return the key of an offer in the target file."""
-    document = record.target.document
-    fixtures = document.data.get("fixtures") if document else None
-    listed = fixtures.get("offers", ()) if isinstance(fixtures, Mapping) else ()
+    listed = _fixtures(record).get("offers", ())
     at = [n for n, each in enumerate(listed) if each == offer.value]
     return ("fixtures", "offers", *at[:1])
+
+
+def _fixtures(record: Examined) -> Mapping[str, Any]:
+    """Return `fixtures` as the target file has them."""
+    document = record.target.document
+    fixtures = document.data.get("fixtures") if document else None
+    return cast("Mapping[str, Any]", fixtures) if isinstance(fixtures, Mapping) else {}
 
 
 def _one_at_a_time(record: Examined) -> Edit:

@@ -308,6 +308,18 @@ OFFERS = [
 ]
 
 
+@pytest.mark.parametrize("fresh", [True, False])
+def test_a_class_that_makes_new_customers_should_say_so(fresh, examined, monkeypatch):
+    """Otherwise a run takes them for real ones, and tests the base context alone."""
+    unsaid = FILE.replace("  customers: created\n", "")
+    monkeypatch.setattr(sys.modules[__name__], "FILE", unsaid)
+    result = examined(arranged(f"subject = replace(subject, fresh={fresh})"))
+    notes = [each for each in result.findings if each.key.startswith("fixtures.customers")]
+    assert ["note"] * fresh == [each.weight.value for each in notes]
+    edits = [(each.edit.at, each.edit.new) for each in notes]
+    assert [(("fixtures", "customers"), "created")] * fresh == edits
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_an_offer_that_is_not_kept_is_found(name, examined):
     """What a class offers and does not do is a doubt at the offer, and nothing else is found."""
