@@ -20,13 +20,14 @@ from functools import cache
 
 from assay.binding.model.target import Target
 from assay.contract.model import Json
+from assay.fixtures.providers import Customers, customers_of
 from assay.fixtures.waiting import (
     NONE,
     Waiting,
     announcing,
     describe_span,
     format_span,
-    waits_by_customer,
+    waits_at_once,
 )
 from assay.history import Advance, Arrange, Authorise, Event, Step
 from assay.planning.plan import (
@@ -85,7 +86,9 @@ def waits(plan: Plan, target: Target, now: datetime) -> tuple[Wait, ...]:
     Each begins when its customers are free: those that it is known to take, or as many. Trials that
     need a person come last.
     """
-    same = same_customers(target) if waits_by_customer(target) else {}
+    at_once = waits_at_once(target)
+    created = at_once and customers_of(target) is Customers.CREATED
+    same = same_customers(target) if at_once else {}
     free = dict.fromkeys(same.values() or [""], NONE)
     left = [trial for trial in plan.trials if trial.needs_clock]
     numbers = {trial.id: _customers(plan, trial) for trial in left}
@@ -96,19 +99,22 @@ def waits(plan: Plan, target: Target, now: datetime) -> tuple[Wait, ...]:
         return waited_in(plan, trial, now + begin, len(target.sca.screens))
 
     def taken(trial: Trial) -> Sequence[str]:
+        if created:
+            return (trial.id,)
         chosen = trial.choice.taken if trial.choice and same else ()
         return [same[name] for name in chosen] or sorted(free, key=lambda name: free[name])[
             : numbers[trial.id]
         ]
 
     def end(trial: Trial) -> timedelta:
-        begin = max(free[name] for name in taken(trial))
+        begin = max(free.get(name, NONE) for name in taken(trial))
         return begin + span(trial, begin)
 
     while left:
         trial = min(left, key=lambda trial: (plan.person and trial.signed, end(trial)))
         left.remove(trial)
-        begin, ended = max(free[name] for name in taken(trial)), end(trial)
+        ended = end(trial)
+        begin = max(free.get(name, NONE) for name in taken(trial))
         found.append(Wait(trial=trial, span=ended - begin, alone=span(trial, NONE), end=ended))
         free |= dict.fromkeys(taken(trial), ended)
     return tuple(found)

@@ -25,7 +25,7 @@ from assay.binding.model.target import Role, RoleChoice, Target
 from assay.contract.model import Capability
 from assay.errors import CannotArrange, Shortage
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
-from assay.fixtures.waiting import NONE, format_span, waits_by_customer
+from assay.fixtures.waiting import NONE, format_span, waits_at_once
 from assay.planning.plan import FREE, Disposition, Plan, Planned, Price, Trial, decided
 from assay.preparation.dry_run import TrialEstimate, dry_run_trial
 from assay.rules.state import calendar
@@ -193,7 +193,7 @@ def assess(
         ),
         before=plan,
         trials=schedule.runnable,
-        waited=max(schedule.free.values(), default=NONE),
+        waited=max(schedule.ends.values(), default=NONE),
         used=schedule.used,
         bounds={name: guard.bound(name) for _, name, _ in schedule.spent},
     )
@@ -272,7 +272,7 @@ class _Schedule:
 
     def __post_init__(self) -> None:
         """Look up which entries are one customer."""
-        self.same = same_customers(self.target) if waits_by_customer(self.target) else {}
+        self.same = same_customers(self.target) if waits_at_once(self.target) else {}
 
     def obstacle(self, trial: Trial, estimate: TrialEstimate) -> tuple[str, Shortage | None]:
         """Return why a trial is not run at all; an empty text if it is."""
@@ -318,11 +318,13 @@ class _Schedule:
 
     def _customers(self, estimate: TrialEstimate) -> Sequence[str]:
         """Return the entries that a trial keeps; one name for all where it keeps everybody."""
+        if waits_at_once(self.target) and customers_of(self.target) is Customers.CREATED:
+            return ()
         kept = {self.same[name] for name in estimate.customers if self.same}
         return [name for name, first in self.same.items() if first in kept] or [""]
 
     def _begin(self, estimate: TrialEstimate) -> timedelta:
-        return max(self.free.get(name, NONE) for name in self._customers(estimate))
+        return max((self.free.get(name, NONE) for name in self._customers(estimate)), default=NONE)
 
     def _end(self, estimate: TrialEstimate) -> timedelta:
         return self._begin(estimate) + estimate.waited

@@ -42,7 +42,7 @@ class Masking:
     `shown` counts for each trial the evidence of its clause that agreed, by facet. `hiding` has
     the dimensions of which a value alone showed less of any clause, by contract: what hides
     something of one clause often does so of others. Whether a trial `repeats` in parts of its context:
-    not with real customers, for no plan announces these calls.
+    not with real customers, for no plan announces these calls. One that `waits` for days never does.
     """
 
     shown: dict[str, Counter[str]] = field(default_factory=dict[str, "Counter[str]"])
@@ -50,6 +50,11 @@ class Masking:
         default_factory=lambda: defaultdict[str, set[str]](set)
     )
     repeats: bool = True
+    waits: bool = False
+
+    def divides(self, trial: Trial) -> bool:
+        """Whether a trial is tried again in parts of its context."""
+        return self.repeats and not (self.waits and trial.needs_clock)
 
     def see_base(self, plan: Plan, trial: Trial, history: History) -> None:
         """Note what a trial shows in the base context, if others are tested at all."""
@@ -99,10 +104,10 @@ def run_in_context(trial: Trial, runner: TrialRunner, so_far: VerdictAssembly) -
     if not together:
         # What the target cannot do from the first call on is not tried again in parts.
         reached = bool(history.exchanges) or not run.stopped
-        hides = runner.masking.repeats and reached and _hides(trial, runner, history, so_far)
+        hides = runner.masking.divides(trial) and reached and _hides(trial, runner, history, so_far)
         return TrialResult(hides=hides)
     parts: list[tuple[Trial, dict[str, list[Breach]]]] = []
-    for value in trial.context if runner.masking.repeats and trial.context[1:] else ():
+    for value in trial.context if runner.masking.divides(trial) and trial.context[1:] else ():
         alone = in_context(trial, (value,))
         parts.append((alone, new(runner.run_unjudged(alone).history)))
     own = {obligation.id for obligation in trial.settles}

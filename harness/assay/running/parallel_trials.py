@@ -8,8 +8,8 @@ either, and runs beside them.
 The longest trials start early, because a run cannot be shorter than the longest of them. What is
 kept is bounded: no further trial starts while the session is far behind.
 
-Trials of listed customers take turns, so that one of them acts at a time. While one waits for a time
-of day or for days, trials of other customers go on.
+Trials that wait for a time of day, or for days, do so in lanes of their own, and take turns with all
+others: no more act at a time than may run side by side. Trials of one listed customer never overlap.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import chain, takewhile
-from threading import Condition, Lock
+from threading import Condition, Semaphore
 from threading import Event as Signal
 from typing import Any, Protocol, TypeAlias
 
@@ -220,17 +220,19 @@ class StoppableTransport:
 
 
 class Turns:
-    """Turns of trials of which one may act at a time: while it waits, those of other customers go on.
+    """Turns of trials of which a `number` may act at a time: while one waits, others go on.
 
-    Two trials of the same customer never overlap; those that run `ahead` begin in this order. `same`
-    has the first name of each customer. The `waiting` of a run sleeps through it from now on.
+    Two trials of the same listed customer never overlap; those that run `ahead` begin in this order.
+    `same` has the first name of each customer. The `waiting` of a run sleeps through it from now on.
     """
 
-    def __init__(self, waiting: Waiting, ahead: Sequence[Trial], same: Mapping[str, str]) -> None:
+    def __init__(
+        self, waiting: Waiting, ahead: Sequence[Trial], same: Mapping[str, str], number: int
+    ) -> None:
         self._ahead, self._same = [*ahead], same
         self._busy: set[str] = set()
         self._changed = Condition()
-        self._free = Lock()
+        self._free = Semaphore(number)
         self._stopped = Signal()
         self._sleep = waiting.sleep or self._stopped.wait
         waiting.sleep = self._rest

@@ -90,6 +90,7 @@ class Session:
         """Begin with the verdicts that the plan decides alone."""
         target = self.environment.target
         self.masking.repeats = not has_real_customers(target)
+        self.masking.waits = self.environment.waiting is not None
         self._assembly = VerdictAssembly(plan=self.plan, target=target)
         self.recorder = TrialRecorder(
             plan=self.plan,
@@ -346,8 +347,7 @@ class Session:
 
         """
         if not self._assembly.has(obligation.id):
-            trial = next(trial for trial in self.plan.trials if obligation in trial.settles)
-            self.run_trial(trial)
+            self.run_trial(next(each for each in self.plan.trials if obligation in each.settles))
         return self._assembly.final_on(obligation.id)
 
     def close(self) -> RunResult:

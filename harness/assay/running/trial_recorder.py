@@ -14,12 +14,14 @@ from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
+from itertools import chain
 
 from assay.binding.model.spelling import OperationBinding
 from assay.binding.wire.encode import Access
 from assay.contract.model import Capability, Contract
 from assay.errors import CannotArrange
-from assay.fixtures.waiting import waits_by_customer
+from assay.fixtures.providers import has_real_customers
+from assay.fixtures.waiting import waits_at_once
 from assay.history import (
     AnsweredCall,
     Authorised,
@@ -80,31 +82,42 @@ class TrialRecorder:
     _lanes: Lanes | None = None
     _turns: Turns | None = None
     _waits: Sequence[Trial] = ()
+    _waiting: Lanes | None = None
+    _stopping: bool = False
 
     def start(self, *phases: Sequence[Trial | LaneTask]) -> None:
         """Run the trials of each phase ahead of their turn, if several may run side by side.
 
-        Otherwise, those that wait run beside those of other customers, once the first one is taken up.
+        Those that wait do so at the same time, as far as their customers are different; those of
+        listed customers begin when the first of them is taken up.
         """
+        every = [each for phase in phases for each in phase]
+        if self.environment.waiting and waits_at_once(self.environment.target):
+            self._waits = [each for each in every if isinstance(each, Trial) and each.needs_clock]
+        if self._waits and not has_real_customers(self.environment.target):
+            self._begin_to_wait()
         if self.concurrency > 1:
+            phases = tuple(
+                [each for each in phase if not self._waits_for(each)] for phase in phases
+            )
             self._lanes = self._lanes or Lanes(self.concurrency, self._perform_ahead)
             self._lanes.start(*phases)
-        elif self.environment.waiting and waits_by_customer(self.environment.target):
-            trials = (each for phase in phases for each in phase if isinstance(each, Trial))
-            self._waits = [each for each in trials if each.needs_clock]
 
-    def _in_lanes(self, trial: Trial) -> Lanes | None:
-        """Return the lanes, if the trial is run in one."""
-        if self.concurrency > 1:
-            return self._lanes
-        if trial.id not in {each.id for each in self._waits}:
-            return None
-        if self._lanes is None and self.environment.waiting is not None:
+    def _waits_for(self, trial: Trial | LaneTask) -> bool:
+        return any(each is trial for each in self._waits)
+
+    def _begin_to_wait(self) -> Lanes | None:
+        """Return the lanes in which trials wait, which take turns with all others."""
+        if self._waiting is None and self.environment.waiting is not None:
             same = same_customers(self.environment.target)
-            self._turns = Turns(self.environment.waiting, self._waits, same)
-            self._lanes = Lanes(len(self._waits), self._perform_ahead)
-            self._lanes.start(self._waits)
-        return self._lanes
+            self._turns = Turns(self.environment.waiting, self._waits, same, self.concurrency)
+            self._waiting = Lanes(len(self._waits), self._perform_ahead)
+            self._waiting.start(self._waits)
+        return self._waiting
+
+    def _lanes_of(self, trial: Trial) -> Lanes | None:
+        """Return the lanes, if the trial is run in one."""
+        return self._begin_to_wait() if self._waits_for(trial) else self._lanes
 
     def _turn(self, trial: Trial | LaneTask) -> AbstractContextManager[None]:
         if self._turns is None or not isinstance(trial, Trial):
@@ -113,17 +126,19 @@ class TrialRecorder:
 
     def stop(self) -> None:
         """End the trials that run ahead, and write what they did until now."""
+        self._stopping = True
         if self._turns is not None:
             self._turns.stop()
-        for trial, ahead in self._lanes.stop() if self._lanes else ():
-            with suppress(Exception):
-                if isinstance(trial, Trial):
-                    self.write(trial.id, ahead)
-        self._lanes = None
+        for lanes in filter(None, (self._lanes, self._waiting)):
+            for trial, ahead in lanes.stop():
+                with suppress(Exception):
+                    if isinstance(trial, Trial):
+                        self.write(trial.id, ahead)
+        self._lanes = self._waiting = None
 
     def started(self, trial: Trial) -> bool:
         """Whether a trial runs ahead of its turn, or did and was not written."""
-        return self._lanes is not None and self._lanes.started(trial)
+        return any(lanes.started(trial) for lanes in filter(None, (self._lanes, self._waiting)))
 
     def perform(self, trial: Trial) -> ProbeRun:
         """Run the probe of a trial, unless it has run ahead, and write what it does.
@@ -132,7 +147,7 @@ class TrialRecorder:
             TargetError: the fixture provider cannot be reached or used at all.
 
         """
-        if lanes := self._in_lanes(trial):
+        if lanes := self._lanes_of(trial):
             return self.write(trial.id, lanes.take(trial))
         environment, contract = self.environment.for_trial(trial.choice), self._contract(trial)
         with self._turn(trial):
@@ -145,7 +160,7 @@ class TrialRecorder:
             TargetError: the fixture provider cannot be reached or used at all.
 
         """
-        if self._lanes is None or self.concurrency == 1:
+        if self._lanes is None:
             return performed(task, self.environment)
         ahead = self._lanes.take(task)
         for entry in ahead.entries:
@@ -208,7 +223,7 @@ class TrialRecorder:
         """Run the probe of a trial, or a task, in a thread of its own, and keep what it does."""
 
         def is_stopping() -> bool:
-            return self._lanes is None or self._lanes.stopping
+            return self._stopping
 
         def record(event: Event, access: Access) -> None:
             ahead.add(event, access)
@@ -259,10 +274,11 @@ class TrialRecorder:
 
     def _learn_under_way(self) -> None:
         """Learn what trials under way know: an answer to this one may quote it."""
-        if self._lanes is None or self.journal.out is None:
+        lanes = [*filter(None, (self._lanes, self._waiting))]
+        if not lanes or self.journal.out is None:
             return
         with self.journal.redactor.side_by_side():
-            for entry in self._lanes.learned():
+            for entry in chain.from_iterable(each.learned() for each in lanes):
                 if isinstance(entry, Secret):
                     self.journal.redactor.name(entry.value, entry.kind)
                 else:
