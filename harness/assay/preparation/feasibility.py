@@ -143,9 +143,9 @@ UNSENDABLE = ("needs a value for ", f"needs {UNAUTHENTICATED_TPP}")
 class Feasibility:
     """A plan that can be executed, and what each of its trials will do.
 
-    `before` is the plan without this computation, `waited` how long the run waits. `used` are the accesses without the
-    customer that earlier runs made, of the counts that this run adds to; `bounds` are their
-    limits, None for no limit.
+    `before` is the plan without this computation, `waited` how long the run waits. `used` are the
+    accesses without the customer that earlier runs made, of the counts that this run adds to;
+    `bounds` are their limits, None for no limit.
     """
 
     plan: Plan
