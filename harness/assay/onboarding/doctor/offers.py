@@ -140,7 +140,7 @@ def _untouched(record: Examined) -> Iterator[Finding]:
         return
     with suppress(TargetError, CannotArrange):
         moved = abs(OfferTrial(record, fixture).customer("second")[0].now - before)
-        if moved > _DAY / 2:
+        if moved > _DAY / 2 or _moves_with_another(record, fixture):
             found = "a trial that moves the clock also moves it for the other trials"
             hint = "set `safety: {concurrency: 1}`, or run with `--concurrency 1`"
             what = "a clock for each trial"
@@ -151,6 +151,20 @@ def _untouched(record: Examined) -> Iterator[Finding]:
             found = f"one that ran {moved.total_seconds():g} s while calls were made"
             where = place_of(record, Capability.CLOCK)
             yield record.finding(where, "a clock that stands still until it is moved", found)
+
+
+def _moves_with_another(record: Examined, fixture: Fixture) -> bool:
+    """Whether the clock of a trial moves with that of another one.
+
+    What a class says of its customers may be its own memory, and to open a fixture may set the clock
+    back, so it is read when another one is open, before that one moves it and after.
+    """
+    if record.environment is None:
+        return False
+    with closing(record.environment.fixtures.open()) as other:
+        now, before = other.clock(None), fixture.clock(None)
+        other.clock(now + 2 * _DAY)
+        return fixture.clock(None) - before > _DAY
 
 
 # -- The abilities ------------------------------------------------------------------------------

@@ -197,6 +197,25 @@ def opened(self):
 
 Faulty.open = opened
 """
+#: The same, where each fixture tells the time that it remembers, and not the bank's.
+ONE_WORLD_REMEMBERED = """\
+    def arrange(self, step):
+        subject, access = self.fixture.arrange(step)
+        BEGUN.append(subject.now)
+        return replace(subject, now=BEGUN[0]), access
+
+    def close(self):
+        pass
+
+BEGUN, WORLDS = [], []
+
+def opened(self):
+    if not WORLDS:
+        WORLDS.append(WholeFixtures.open(self))
+    return Changed(WORLDS[0])
+
+Faulty.open = opened
+"""
 #: The same for the data of customers.
 DATA_FAULTS = {
     "sound": ("", []),
@@ -329,7 +348,7 @@ def test_an_offer_that_is_not_kept_is_found(name, examined):
 
 
 @pytest.mark.parametrize(
-    ("safety", "asked", "shared"),
+    "case",
     [
         ("", None, True),
         ("safety: {{concurrency: 1}}\n", None, False),
@@ -337,13 +356,15 @@ def test_an_offer_that_is_not_kept_is_found(name, examined):
         ("safety: {{concurrency: 1}}\n", 8, False),
     ],
 )
-def test_trials_side_by_side_need_a_clock_each(safety, asked, shared, examined, monkeypatch):
+@pytest.mark.parametrize("world", [ONE_WORLD, ONE_WORLD_REMEMBERED])
+def test_trials_side_by_side_need_a_clock_each(case, world, examined, monkeypatch):
     """A clock that all trials share is a fault, unless file or run lets one run after the other."""
+    safety, asked, shared = case
     monkeypatch.setattr(sys.modules[__name__], "FILE", f"{FILE}{safety}")
     found = "a trial that moves the clock also moves it for the other trials"
     weighed = [
         (each.weight.value, each.key, each.edit)
-        for each in examined(ONE_WORLD, concurrency=asked).findings
+        for each in examined(world, concurrency=asked).findings
         if each.found == found
     ]
     apart = Edit(at=("safety",), old=None, new={"concurrency": 1}, certain=True)
