@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import chain, takewhile
-from threading import Condition, Semaphore
+from threading import Condition, Semaphore, local
 from threading import Event as Signal
 from typing import Any, Protocol, TypeAlias
 
@@ -66,6 +66,10 @@ IMPORTED_BY_TRIALS = ("stdnum.iban", "stdnum.luhn")
 
 #: Something that a trial did, with the credentials with which it is recorded, or that it learned.
 Entry: TypeAlias = Secret | tuple[Event, Access]
+
+
+#: The run of the trial that a lane performs.
+_THREAD = local()
 
 
 class LaneStopped(Exception):  # noqa: N818 -- the end of a lane, no error
@@ -130,12 +134,14 @@ def performed(task: LaneTask, environment: Environment) -> RecordedRun:
 class LaneRun(RecordedRun):
     """What a trial does in a lane; `changed` is notified of each of its events and of its end.
 
-    When it ended, the trials `beside` it were under way, each with this many events.
+    When it ended, the trials `beside` it were under way, each with this many events. One that is
+    `resting` waits, and makes no call.
     """
 
     changed: Condition
     events: int = 0
     ended: bool = False
+    resting: bool = False
     beside: list[tuple[LaneRun, int]] = field(
         default_factory=list["tuple[LaneRun, int]"], repr=False
     )
@@ -149,7 +155,15 @@ class LaneRun(RecordedRun):
 
     def settled(self) -> bool:
         """Whether every call that was under way when this trial ended has been recorded."""
-        return all(other.ended or other.events > events for other, events in self.beside)
+        return all(
+            other.ended or other.resting or other.events > events for other, events in self.beside
+        )
+
+    def rest(self, *, begins: bool) -> None:
+        """Say that the trial begins to wait, or goes on."""
+        with self.changed:
+            self.resting = begins
+            self.changed.notify_all()
 
 
 def most_lanes(target: Target) -> tuple[int | None, str]:
@@ -247,6 +261,8 @@ class Turns:
             self._busy |= names
         try:
             with self._free:
+                if self._stopped.is_set():
+                    raise LaneStopped
                 yield
         finally:
             with self._changed:
@@ -266,11 +282,16 @@ class Turns:
         return {self._same.get(name, name) for name in taken}
 
     def _rest(self, seconds: float) -> None:
+        run: LaneRun | None = getattr(_THREAD, "run", None)
+        if run is not None:
+            run.rest(begins=True)
         self._free.release()
         try:
             self._sleep(seconds)
         finally:
             self._free.acquire()
+            if run is not None:
+                run.rest(begins=False)
         if self._stopped.is_set():
             raise LaneStopped
 
@@ -386,6 +407,7 @@ class Lanes:
         """Run one trial, unless too much waits to be taken up; return whether it ran."""
         if self.stopping or (self._waiting > MOST_WAITING and not wanted):
             return False
+        _THREAD.run = record
         with self._changed:
             self._under_way[id(record)] = record
         try:

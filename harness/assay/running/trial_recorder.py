@@ -46,7 +46,7 @@ from assay.rules.lifecycle.executions import GRACE
 from assay.rules.rule import Script, clauses_of, facts_of
 from assay.rules.verdict import Standing, Verdict
 from assay.running.environment import Environment
-from assay.running.executor import run_probe
+from assay.running.executor import Recorder, run_probe
 from assay.running.guard import same_customers
 from assay.running.parallel_trials import (
     Lanes,
@@ -239,20 +239,24 @@ class TrialRecorder:
             client=StoppableTransport(environment.client, is_stopping),
             screens=StoppableTransport(screens, is_stopping) if screens else None,
         )
-        with self._turn(trial), self.environment.secrets.collected(ahead.entries.append):
+        with self.environment.secrets.collected(ahead.entries.append):
             try:
-                if isinstance(trial, Trial):
-                    ahead.run = run_probe(
-                        self._script(trial),
-                        stoppable,
-                        self._contract(trial).operations,
-                        number=ahead.number,
-                        record=record,
-                    )
-                else:
-                    ahead.run = trial.perform(stoppable, ahead.number, record)
+                with self._turn(trial):
+                    ahead.run = self._run_ahead(trial, stoppable, ahead.number, record)
             except Exception as error:  # noqa: BLE001 -- raised again in the trial's turn
                 ahead.error = error
+
+    def _run_ahead(
+        self,
+        trial: Trial | LaneTask,
+        environment: Environment,
+        number: Callable[[], int],
+        record: Recorder,
+    ) -> ProbeRun:
+        if not isinstance(trial, Trial):
+            return trial.perform(environment, number, record)
+        script, operations = self._script(trial), self._contract(trial).operations
+        return run_probe(script, environment, operations, number=number, record=record)
 
     def write(self, name: str, ahead: RecordedRun) -> ProbeRun:
         """Write what a trial or a search did before, under the numbers that are next now."""

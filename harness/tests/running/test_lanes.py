@@ -6,8 +6,9 @@ import json
 import re
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +21,7 @@ from assay.binding.wire.encode import Access
 from assay.cli.progress import announce
 from assay.contexts.context import Depth
 from assay.errors import Exit
+from assay.fixtures.waiting import Waiting
 from assay.history.events import Advanced, ProbeRun
 from assay.journal.writer import Journal
 from assay.planning.plan import Price, Trial
@@ -27,7 +29,14 @@ from assay.preparation.prepare import prepare
 from assay.proof.kill_matrix import variants
 from assay.running import parallel_trials as lanes_module
 from assay.running.environment import set_up
-from assay.running.parallel_trials import DEFAULT_LANES, Lanes, RecordedRun, lanes_for, most_lanes
+from assay.running.parallel_trials import (
+    DEFAULT_LANES,
+    Lanes,
+    RecordedRun,
+    Turns,
+    lanes_for,
+    most_lanes,
+)
 from assay.running.session import Options, RunResult, Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
@@ -329,6 +338,40 @@ def test_what_did_not_start_comes_after_what_is_announced_later() -> None:
     lanes.take(trial("late life"))
     lanes.stop()
     assert ["further context", "late life"] == order[-2:]
+
+
+def test_a_trial_is_taken_up_while_others_wait() -> None:
+    """What was done on the first day is recorded then, and not when the last trial has waited."""
+    asleep, wake = threading.Event(), threading.Event()
+
+    def sleep(_seconds: float) -> None:
+        asleep.set()
+        assert wake.wait(60)
+
+    waiting = Waiting(span=timedelta(days=9), sleep=sleep, piece=timedelta(days=9))
+    trials = [trial("quick"), trial("slow")]
+    turns = Turns(waiting, trials, {}, 1)
+
+    def perform(each: Trial, record: RecordedRun) -> None:
+        with turns.acting(each):
+            if each.id == "slow":
+                waiting.until(MORNING + timedelta(days=8), clock)
+        if each.id == "quick":
+            assert asleep.wait(60)
+
+    def clock() -> datetime:
+        return MORNING + timedelta(days=8 * wake.is_set())
+
+    lanes = Lanes(2, perform)
+    lanes.start(trials)
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            pool.submit(lanes.take, trials[0]).result(30)
+            assert not wake.is_set()
+        finally:
+            wake.set()
+    lanes.take(trials[1])
+    lanes.stop()
 
 
 def test_a_trial_without_a_turn_runs_when_it_is_wanted() -> None:
