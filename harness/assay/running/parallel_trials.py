@@ -255,7 +255,7 @@ class Turns:
     def acting(self, trial: Trial) -> Generator[None]:
         """Run the block when it is the trial's turn."""
         names = self._customers(trial)
-        with self._changed:
+        with _resting(), self._changed:
             self._changed.wait_for(lambda: self._stopped.is_set() or self._may_begin(trial))
             self._ahead = [each for each in self._ahead if each is not trial]
             self._busy |= names
@@ -282,16 +282,12 @@ class Turns:
         return {self._same.get(name, name) for name in taken}
 
     def _rest(self, seconds: float) -> None:
-        run: LaneRun | None = getattr(_THREAD, "run", None)
-        if run is not None:
-            run.rest(begins=True)
-        self._free.release()
-        try:
-            self._sleep(seconds)
-        finally:
-            self._free.acquire()
-            if run is not None:
-                run.rest(begins=False)
+        with _resting():
+            self._free.release()
+            try:
+                self._sleep(seconds)
+            finally:
+                self._free.acquire()
         if self._stopped.is_set():
             raise LaneStopped
 
@@ -300,6 +296,19 @@ class Turns:
         with self._changed:
             self._stopped.set()
             self._changed.notify_all()
+
+
+@contextmanager
+def _resting() -> Generator[None]:
+    """Run the block, in which the trial of this thread makes no call."""
+    run: LaneRun | None = getattr(_THREAD, "run", None)
+    if run is not None:
+        run.rest(begins=True)
+    try:
+        yield
+    finally:
+        if run is not None:
+            run.rest(begins=False)
 
 
 class Lanes:

@@ -16,7 +16,14 @@ from typing import Any
 import pytest
 from rows import for_each
 
-from assay.binding.model.target import Budget, Safety, ScaKind, Target, TransportKind
+from assay.binding.model.target import (
+    Budget,
+    RoleChoice,
+    Safety,
+    ScaKind,
+    Target,
+    TransportKind,
+)
 from assay.binding.wire.encode import Access
 from assay.cli.progress import announce
 from assay.contexts.context import Depth
@@ -349,7 +356,9 @@ def test_a_trial_is_taken_up_while_others_wait() -> None:
         assert wake.wait(60)
 
     waiting = Waiting(span=timedelta(days=9), sleep=sleep, piece=timedelta(days=9))
-    trials = [trial("quick"), trial("slow")]
+    same = RoleChoice(taken=("anna",))
+    slow, next_one = (replace(trial(name), choice=same) for name in ("slow", "next of hers"))
+    trials = [trial("quick"), slow, next_one]
     turns = Turns(waiting, trials, {}, 1)
 
     def perform(each: Trial, record: RecordedRun) -> None:
@@ -362,7 +371,7 @@ def test_a_trial_is_taken_up_while_others_wait() -> None:
     def clock() -> datetime:
         return MORNING + timedelta(days=8 * wake.is_set())
 
-    lanes = Lanes(2, perform)
+    lanes = Lanes(3, perform)
     lanes.start(trials)
     with ThreadPoolExecutor(1) as pool:
         try:
@@ -370,7 +379,8 @@ def test_a_trial_is_taken_up_while_others_wait() -> None:
             assert not wake.is_set()
         finally:
             wake.set()
-    lanes.take(trials[1])
+    for each in trials[1:]:
+        lanes.take(each)
     lanes.stop()
 
 
