@@ -249,10 +249,9 @@ def run_lives(search: Search, on_finding: Callable[[FuzzFinding], None]) -> Sear
         why = f"no lives, which change things: {search.limits.restricted}"
         return replace(search.result(), notes=(why,))
     contract, target = search.contract, search.environment.target
-    planned = [each for each in search.beside if isinstance(each, Life)]
-    lives = [each for each in planned if each.contract.id == contract.id] or lives_of(
-        contract, target, search.strength
-    )
+    planned = (each for each in search.beside if isinstance(each, Life))
+    beside = [each for each in planned if each.contract.id == contract.id]
+    lives = beside or lives_of(contract, target, search.strength)
     search.limits = replace(search.limits, sequences=len(lives))
     for life in lives:
 

@@ -20,15 +20,7 @@ from functools import cache
 
 from assay.binding.model.target import Target
 from assay.contract.model import Json
-from assay.fixtures.providers import Customers, customers_of
-from assay.fixtures.waiting import (
-    NONE,
-    Waiting,
-    announcing,
-    describe_span,
-    format_span,
-    waits_at_once,
-)
+from assay.fixtures.waiting import NONE, Waiting, announcing, describe_span, format_span
 from assay.history import Advance, Arrange, Authorise, Event, Step
 from assay.planning.plan import (
     Disposition,
@@ -42,7 +34,7 @@ from assay.planning.plan import (
 from assay.preparation.feasibility import Feasibility
 from assay.rules.dry_run import MOST, DryTarget, dry_run
 from assay.rules.steps import perform_all
-from assay.running.guard import Customer, Guard, same_customers
+from assay.running.guard import Customer, Guard, waiting_customers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +78,8 @@ def waits(plan: Plan, target: Target, now: datetime) -> tuple[Wait, ...]:
     Each begins when its customers are free: those that it is known to take, or as many. Trials that
     need a person come last.
     """
-    at_once = waits_at_once(target)
-    created = at_once and customers_of(target) is Customers.CREATED
-    same = same_customers(target) if at_once else {}
-    free = dict.fromkeys(same.values() or [""], NONE)
+    customers = waiting_customers(target)
+    free = dict.fromkeys(customers.values(), NONE)
     left = [trial for trial in plan.trials if trial.needs_clock]
     numbers = {trial.id: _customers(plan, trial) for trial in left}
     found: list[Wait] = []
@@ -99,22 +89,18 @@ def waits(plan: Plan, target: Target, now: datetime) -> tuple[Wait, ...]:
         return waited_in(plan, trial, now + begin, len(target.sca.screens))
 
     def taken(trial: Trial) -> Sequence[str]:
-        if created:
-            return (trial.id,)
-        chosen = trial.choice.taken if trial.choice and same else ()
-        return [same[name] for name in chosen] or sorted(free, key=lambda name: free[name])[
-            : numbers[trial.id]
-        ]
+        chosen = trial.choice.taken if trial.choice else ()
+        known = [customers[name] for name in chosen if name in customers]
+        return known or sorted(free, key=free.__getitem__)[: numbers[trial.id]]
 
-    def end(trial: Trial) -> timedelta:
-        begin = max(free.get(name, NONE) for name in taken(trial))
-        return begin + span(trial, begin)
+    def times(trial: Trial) -> tuple[timedelta, timedelta]:
+        begin = max((free[name] for name in taken(trial)), default=NONE)
+        return begin, begin + span(trial, begin)
 
     while left:
-        trial = min(left, key=lambda trial: (plan.person and trial.signed, end(trial)))
+        trial = min(left, key=lambda trial: (plan.person and trial.signed, times(trial)[1]))
         left.remove(trial)
-        ended = end(trial)
-        begin = max(free.get(name, NONE) for name in taken(trial))
+        begin, ended = times(trial)
         found.append(Wait(trial=trial, span=ended - begin, alone=span(trial, NONE), end=ended))
         free |= dict.fromkeys(taken(trial), ended)
     return tuple(found)

@@ -25,7 +25,7 @@ from assay.binding.model.target import Role, RoleChoice, Target
 from assay.contract.model import Capability
 from assay.errors import CannotArrange, Shortage
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
-from assay.fixtures.waiting import NONE, format_span, waits_at_once
+from assay.fixtures.waiting import NONE, format_span
 from assay.planning.plan import FREE, Disposition, Plan, Planned, Price, Trial, decided
 from assay.preparation.dry_run import TrialEstimate, dry_run_trial
 from assay.rules.state import calendar
@@ -36,7 +36,7 @@ from assay.running.guard import (
     customer_for,
     held_back,
     item_of,
-    same_customers,
+    waiting_customers,
 )
 from assay.running.ledger import Ledger, default_path
 from assay.running.tokens import UNAUTHENTICATED_TPP
@@ -261,7 +261,7 @@ class _Schedule:
     runnable: dict[str, TrialEstimate] = field(default_factory=dict[str, TrialEstimate])
     stopped: dict[str, TrialEstimate] = field(default_factory=dict[str, TrialEstimate])
     calls: int = 0
-    #: The first name of each customer, where those of different ones wait at the same time.
+    #: The first name of each customer for whom trials wait in turn.
     same: Mapping[str, str] = field(init=False)
     #: From when on no trial waits for something of each customer.
     free: dict[str, timedelta] = field(default_factory=dict[str, timedelta])
@@ -272,7 +272,7 @@ class _Schedule:
 
     def __post_init__(self) -> None:
         """Look up which entries are one customer."""
-        self.same = same_customers(self.target) if waits_at_once(self.target) else {}
+        self.same = waiting_customers(self.target)
 
     def obstacle(self, trial: Trial, estimate: TrialEstimate) -> tuple[str, Shortage | None]:
         """Return why a trial is not run at all; an empty text if it is."""
@@ -317,11 +317,9 @@ class _Schedule:
         return dry_run_trial(self.plan, trial, self.target, then, waits=waits, choice=choice)
 
     def _customers(self, estimate: TrialEstimate) -> Sequence[str]:
-        """Return the entries that a trial keeps; one name for all where it keeps everybody."""
-        if waits_at_once(self.target) and customers_of(self.target) is Customers.CREATED:
-            return ()
-        kept = {self.same[name] for name in estimate.customers if self.same}
-        return [name for name, first in self.same.items() if first in kept] or [""]
+        """Return the entries whose next trial waits until this one has ended."""
+        kept = {self.same[name] for name in estimate.customers if name in self.same} or {""}
+        return [name for name, first in self.same.items() if first in kept]
 
     def _begin(self, estimate: TrialEstimate) -> timedelta:
         return max((self.free.get(name, NONE) for name in self._customers(estimate)), default=NONE)

@@ -36,6 +36,7 @@ from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import number_of
 from assay.errors import CannotArrange, Shortage
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
+from assay.fixtures.waiting import waits_at_once
 from assay.history import Call
 from assay.journal.codec import Accesses
 from assay.journal.typed_values import record_of
@@ -142,6 +143,15 @@ def same_customers(target: Target) -> Mapping[str, str]:
             keys, names = keys | known, [*before, *names]
         groups.append((keys, names))
     return {name: names[0] for _, names in groups for name in names}
+
+
+def waiting_customers(target: Target) -> Mapping[str, str]:
+    """Return the first name of each customer for whom one trial waits until another has ended.
+
+    It is the same name for all where no two trials wait at the same time, and there is none where
+    no two share a customer.
+    """
+    return same_customers(target) if waits_at_once(target) else {"": ""}
 
 
 def _customer(name: str, id_: str, owns: Sequence[str], secrets: Iterable[str | None]) -> Customer:

@@ -36,7 +36,7 @@ def output(code: str) -> str:
 
 
 def test_help_loads_no_room() -> None:
-    """Whoever asks for help waits for Click and the command line, and for nothing that runs trials."""
+    """Help takes Click and the command line, and nothing that runs trials."""
     code = (
         "import sys, assay.cli.main;"
         "print({name.split('.')[1] for name in sys.modules if name.startswith('assay.')}"

@@ -93,8 +93,9 @@ def examine(record: Examined) -> Iterator[Finding]:
 def _created(record: Examined) -> Iterator[Finding]:
     """Note that a class makes new customers, where the file does not say so."""
     subjects, key = record.subjects.values(), ("fixtures", "customers")
-    unsaid = customers_of(record.target) is Customers.CHOSEN and key[1] not in _fixtures(record)
-    if unsaid and subjects and all(subject.fresh for subject in subjects):
+    said = "customers" in (_section(record, "fixtures") or {})
+    chosen = customers_of(record.target) is Customers.CHOSEN
+    if chosen and not said and subjects and all(subject.fresh for subject in subjects):
         hint = (
             "say `customers: created`: then a run tests all contexts, and several trials at a time"
         )
@@ -111,23 +112,22 @@ def _is_tried(record: Examined) -> bool:
 
 def place_of(record: Examined, offer: Capability) -> Pointer:
     """Return the key of an offer in the target file."""
-    listed = _fixtures(record).get("offers", ())
+    listed = (_section(record, "fixtures") or {}).get("offers", ())
     at = [n for n, each in enumerate(listed) if each == offer.value]
     return ("fixtures", "offers", *at[:1])
 
 
-def _fixtures(record: Examined) -> Mapping[str, Any]:
-    """Return `fixtures` as the target file has them."""
+def _section(record: Examined, name: str) -> Mapping[str, Any] | None:
+    """Return a section of the target file as it was read, None if the file has none."""
     document = record.target.document
-    fixtures = document.data.get("fixtures") if document else None
-    return cast("Mapping[str, Any]", fixtures) if isinstance(fixtures, Mapping) else {}
+    section = document.data.get(name) if document else None
+    return cast("Mapping[str, Any]", section) if isinstance(section, Mapping) else None
 
 
 def _one_at_a_time(record: Examined) -> Edit:
     """Return the change of the target file by which trials run one after another."""
-    document = record.target.document
-    safety = document.data.get("safety") if document else None
-    if not isinstance(safety, Mapping):
+    safety = _section(record, "safety")
+    if safety is None:
         return Edit(at=("safety",), old=None, new={"concurrency": 1}, certain=True)
     old = str(record.target.safety.concurrency) if "concurrency" in safety else None
     return Edit(at=("safety", "concurrency"), old=old, new=1, certain=True)
